@@ -30,6 +30,12 @@ import {
 import type { SentBot } from './triggerMemory';
 import { BotStore } from './botStore';
 
+/**
+ * After this time without its trigger, in ms, and no meeting to come, only a clear word of the service says that a bot of another
+ * n8n is there.
+ */
+const OFF_MS = 24 * 3600 * 1000;
+
 /** In ms since 1970: a bot that was released then is not taken back. */
 const LONG_AGO = 0;
 
@@ -192,8 +198,9 @@ function warnOfOtherAddress(context: IHookFunctions, store: BotStore, bot: SentB
 /** Refuses to publish while the bot of another n8n is there, or may be: see {@link mayBeOfOtherN8n}. */
 async function refuseWhileThere(context: IHookFunctions, bot: SentBot): Promise<void> {
 	const look = { deadline: Date.now() + ACTIVATION.lookMs };
-	// The n8n that released it long ago has cancelled it, so only a clear word says that it is there.
-	const isOff = isReleasedForLong(bot);
+	// A word that nobody knows, or a refusal, must not block the workflow for ever.
+	const { releasedAt = Infinity, startsAt = 0 } = bot;
+	const isOff = Date.now() - Math.max(releasedAt, startsAt) > OFF_MS;
 	const state = await botState(await callerOf(context), bot.id, look).catch((error: unknown) => {
 		if (!isUnknownToService(error) && !(isOff && isAboutTheBot(error))) throw error;
 		return isNew(bot) ? ({} as IDataObject) : undefined;

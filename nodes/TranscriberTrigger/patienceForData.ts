@@ -2,7 +2,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 
 import { isWithoutAnswer } from '../shared/api/gatewayAnswers';
 import { NotThereYet } from '../shared/api/fetchResults';
-import { ServiceError } from '../shared/api/serviceError';
+import { ServiceError, isNotFound } from '../shared/api/serviceError';
 import { messageOf } from '../shared/asError';
 import { remembered } from '../shared/processMemory';
 import type { DeliveredEvent } from './deliveredEvent';
@@ -39,6 +39,9 @@ export class PatienceForData {
 	/** Why some data is missing in what goes out. */
 	problem?: string;
 
+	/** The operations that fetch what is missing. */
+	private readonly missing: string[] = [];
+
 	/** The longest patience that has ended, in ms. */
 	private outlasted = 0;
 
@@ -72,10 +75,10 @@ export class PatienceForData {
 		const isIncomplete = this.problem !== undefined && PATIENCE[kind] <= this.outlasted;
 		if (!isIncomplete && now - since < PATIENCE[kind]) throw error;
 		this.outlasted = Math.max(this.outlasted, PATIENCE[kind]);
-		const isKeyRefused = error instanceof ServiceError && error.problem.status === 401;
-		const fetch = isKeyRefused ? 'Correct the API key in the credential, then fetch' : 'Fetch';
+		this.missing.push(FETCHES[data]);
+		const fetch = `${howToFetch(error)} with ${this.missing.join(' and ')}`;
 		// The log names more, but who reads the output of the workflow does not see that.
-		this.problem = `${messageOf(error).replace(/\.$/, '')}. ${fetch} it later with ${FETCHES[data]}`;
+		this.problem = `${messageOf(error).replace(/\.$/, '')}. ${fetch}`;
 	}
 
 	private key(data: string, kind: FailureKind): string {
@@ -83,6 +86,12 @@ export class PatienceForData {
 		const owner = [context.getWorkflow().id, context.getNode().id];
 		return JSON.stringify([...owner, event.taskId, event.botId, data, kind]);
 	}
+}
+
+function howToFetch(error: unknown): string {
+	if (isNotFound(error)) return 'If it is there later, fetch it';
+	const isKeyRefused = error instanceof ServiceError && error.problem.status === 401;
+	return isKeyRefused ? 'Correct the API key in the credential, then fetch it' : 'Fetch it later';
 }
 
 /** How a request for data has failed: the name of its patience in {@link PATIENCE}. */

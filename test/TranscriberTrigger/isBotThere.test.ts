@@ -206,6 +206,16 @@ describe('The bot of another n8n, or of this one at another address,', () => {
 	it.each<[string, RequestFault, object]>([
 		['clearly records', SAYS(200, { status: 'recording' }), { releasedAt: 1 }],
 		['has a status that the service does not document', SAYS(200, { status: 'left' }), {}],
+		[
+			'has such a status a moment after its n8n has switched it off',
+			SAYS(200, { status: 'in_call' }),
+			{ releasedAt: Date.now() - 60_000 },
+		],
+		[
+			'has such a status before its meeting',
+			SAYS(200, { status: 'waiting' }),
+			{ releasedAt: 1, startsAt: Date.now() + 60_000 },
+		],
 	])('is in the way while it %s', async (_, given, state) => {
 		answer(given, 9);
 		host.restartWith({ ...BY_OTHER_N8N, ...state });

@@ -225,7 +225,7 @@ describe('The patience for what the service refuses', () => {
 		await passed();
 		expect((await deliver(host.url, { task_id: id }, 'S')).status).toBe(200);
 		const error = expect.stringMatching(
-			/Fetch it later with Transcript: (Get Result|Export)$/,
+			/etch it .*with Transcript: Get Result and Transcript: Export$/,
 		) as unknown;
 		expect(host.executions[0]?.[0]?.json).toMatchObject({ task_id: id, error });
 	});

@@ -79,9 +79,6 @@ export function describeFailure(
 	const failure = asNodeError(context, error);
 	const itemIndex = context.getItemIndex();
 	failure.context.itemIndex = itemIndex;
-	if (failure instanceof ServiceError && failure.isVague && isShownByMessage(context)) {
-		addServiceMessage(failure);
-	}
 	const unnamed = run.submitted
 		.acceptedFor(itemIndex)
 		// If the service gave no id, the failure itself already says so.
@@ -92,6 +89,8 @@ export function describeFailure(
 		failure.message += ` (${unnamed.join(', ')} ${verb} accepted by the service)`;
 	}
 	if (!failure.message.includes(`[item ${itemIndex}]`)) {
+		if (failure instanceof ServiceError && failure.isVague && isShownByMessage(context))
+			addServiceMessage(failure);
 		if (run.submitted.isPaidFor(itemIndex))
 			failure.message = inOutput(context, failure.message, secondSubmit(context));
 		failure.message += ` [item ${itemIndex}]`;

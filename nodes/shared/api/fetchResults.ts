@@ -2,14 +2,12 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 
 import {
 	hasBlankParts,
-	hasWords,
 	resultsIn,
 	saysItComesLater,
 	silentResultsIn,
 } from './undocumented/results';
 import { pause } from './deadlines';
 import { callService } from './callService';
-import { isNotFound } from './serviceError';
 import { taskState } from './askForState';
 import type { CallOptions, Caller } from './types';
 
@@ -58,7 +56,7 @@ export const SILENT = { pauseMs: 1_000 };
  * answer is a list of several. If all documented parts are null, or empty beside an error, or the answer says
  * that the task goes on, they may
  * follow a moment later, so the result is requested once more. If there are also no parts of an unknown
- * name, the status of the task is asked before that. What the first answer has is kept if the second has less. Throws {@link NotThereYet} if the answer holds no result.
+ * name, the status of the task is asked before that. Throws {@link NotThereYet} if the answer holds no result.
  */
 export async function fetchResults(
 	caller: Caller,
@@ -75,15 +73,8 @@ export async function fetchResults(
 		if (status !== 'completed') throw withoutResult(caller, taskId);
 	}
 	await pause(SILENT.pauseMs, caller.getExecutionCancelSignal?.());
-	const held = results && hasWords(results) ? results : undefined;
-	const again = await callService(caller, { method: 'GET', url }, bounds).catch(
-		(error: unknown) => {
-			if (!held || !isNotFound(error)) throw error;
-			return {};
-		},
-	);
+	const again = await callService(caller, { method: 'GET', url }, bounds);
 	const final = resultsIn(again) ?? silentResultsIn(again);
-	if (held && !(final && hasWords(final))) return held;
 	if (final) return final;
 	throw withoutResult(caller, taskId);
 }

@@ -79,7 +79,7 @@ export function sendNow(context: LaunchReader): string {
 	const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
 	const isForAllItems = context.getItemIndex !== undefined && String(entered).startsWith('=');
 	return isForAllItems
-		? 'To send this bot now, submit this item alone in a new execution, with the field empty: all other items would send their bots now, too.'
+		? 'An empty field means now, for all items: to send only this bot now, give the node this item alone.'
 		: 'Leave the field empty to send the bot now.';
 }
 

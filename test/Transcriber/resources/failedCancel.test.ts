@@ -110,11 +110,11 @@ it('A bot that has ended without a task may still get one: the error says how to
 });
 
 describe('A bot that has left, where the node goes on after errors: the output names', () => {
-	const cancelled = async (state: object) => {
+	const cancelled = async (state: object, body?: object) => {
 		const botId = await service.bot();
 		const known = { bot_id: botId, status: 'completed', ...state };
 		service.running().fault({ match: { method: 'GET' }, times: 9, action: respond(200, known) });
-		service.running().fault({ match: { method: 'DELETE' }, times: 9, action: respond(409) });
+		service.running().fault({ match: { method: 'DELETE' }, times: 9, action: respond(409, body) });
 		const parameters = { resource: 'meeting', operation: 'cancel', botId };
 		const { json } = await service.run(parameters, { node: { onError: 'continueRegularOutput' } });
 		return json[0]?.error;
@@ -130,6 +130,11 @@ describe('A bot that has left, where the node goes on after errors: the output n
 		expect(await cancelled({ task_id: null })).toMatch(
 			/may still get a task: look with Meeting: Get/,
 		);
+	});
+
+	it('the words of the service once, also if n8n must not read them', async () => {
+		const words = /^The meeting bot has already ended.*“Already cancelled”\. \[item 0\]$/;
+		expect(await cancelled({}, { detail: 'Already canceled' })).toMatch(words);
 	});
 
 	it('no step if nothing is left', async () => {

@@ -7,8 +7,6 @@ import {
 	transcript,
 } from '../../../nodes/shared/api/fetchResults';
 import type { Caller } from '../../../nodes/shared/api/types';
-import type { RequestFault } from '../../simulator/index';
-import { until } from '../../simulator/testing-client';
 import { itemContext } from '../../support/itemContext';
 import { additionalDataFor } from '../../support/n8n';
 import { serviceForTests } from '../../support/service';
@@ -26,11 +24,6 @@ const answers = (...bodies: unknown[]) =>
 			.running()
 			.fault({ match: {}, times: 1, action: { kind: 'respond', status: 200, body } }),
 	);
-const respond = (status: number, body: object = {}): RequestFault => ({
-	kind: 'respond',
-	status,
-	body,
-});
 const forItem = () => itemContext({}, { credentials: service.credentials() });
 const fetched = async (caller: Caller = forItem()) => await fetchResults(caller, '7f3c');
 
@@ -102,43 +95,6 @@ it.each([
 		expect(await fetched()).toHaveLength(1);
 	},
 );
-
-it.each<[string, RequestFault]>([
-	['is blank', respond(200, { ...BLANK, status: 'completed' })],
-	['has no result', respond(200, { status: 'processing' })],
-	['is gone', respond(404, { detail: 'No such result' })],
-])(
-	'A result with words that calls itself unfinished is kept if the next answer %s',
-	async (_, action) => {
-		const words = { status: 'processing', text: 'Hello, and welcome' };
-		for (const bounds of [{}, { once: true }]) {
-			answers(words);
-			service.running().fault({ match: {}, times: 1, action });
-			expect(await fetchResults(forItem(), '7f3c', bounds)).toEqual([words]);
-		}
-		expect(service.lines()).toHaveLength(4);
-	},
-);
-
-it.each([409, 503])(
-	'A result with words that calls itself unfinished is not taken for the whole one while the next answer is %i',
-	async (status) => {
-		answers({ status: 'processing', text: 'Hello, and' });
-		service.running().fault({ match: {}, times: 1, action: respond(status) });
-		await expect(fetchResults(forItem(), '7f3c', { once: true })).rejects.toThrow();
-	},
-);
-
-it('A stop ends the fetch although a result with words is there', async () => {
-	const stop = new AbortController();
-	jest.replaceProperty(SILENT, 'pauseMs', 60_000);
-	answers({ status: 'processing', text: 'Hello' });
-	const context = Object.assign(forItem(), { getExecutionCancelSignal: () => stop.signal });
-	const fetching = fetched(context);
-	await until(() => service.lines().length === 1);
-	stop.abort();
-	await expect(fetching).rejects.toThrow();
-});
 
 it.each([
 	{ status: 'completed', text: '' },

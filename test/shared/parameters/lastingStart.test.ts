@@ -27,7 +27,7 @@ it.each([
 	[
 		'an expression of a node with items',
 		{ ...BOT, startAt: '={{ $json.start }}' },
-		/submit this item alone/,
+		/give the node this item alone/,
 	],
 	['a fixed time', { ...BOT, startAt: '2020-01-01T10:00:00Z' }, /Leave the field empty/],
 ])('%s: the advice to send the bot now sends no other bot', (_what, parameters, advice) => {

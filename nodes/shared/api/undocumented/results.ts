@@ -65,11 +65,6 @@ export function hasBlankParts(answer: unknown): boolean {
 	});
 }
 
-/** Whether each of the results has a documented part that is not empty. */
-export function hasWords(results: IDataObject[]): boolean {
-	return results.every((result) => RESULT_PARTS.some((part) => !isBlank(result[part])));
-}
-
 /**
  * Whether an answer about a task that has completed says beside its parts that the task goes on, or, beside
  * empty parts, that it has ended without a transcript: the place where results are kept may be behind.

@@ -140,13 +140,17 @@ function withoutIdOrStatus(answer: IDataObject): IDataObject {
 
 /**
  * An element without an id, its own fields first, with what stands beside a list in which others have one. The
- * words of the request are about this element only if it was refused without any.
+ * words of the request are about this element only if it was refused and has none.
  */
 function withFacts(element: IDataObject, facts: IDataObject): IDataObject {
-	const isSilent =
-		isRefused(element) && WORDS_OF_THE_REQUEST.every((name) => isBlank(element[name]));
-	const dropped = [...OF_A_TASK, ...OF_THE_REQUEST, ...(isSilent ? [] : WORDS_OF_THE_REQUEST)];
-	return { ...element, ...without(dropped, facts), ...element };
+	const beside = without([...OF_A_TASK, ...OF_THE_REQUEST], facts);
+	const isSilent = WORDS_OF_THE_REQUEST.every((name) => isBlank(element[name]));
+	const needsWords = isSilent && isRefused({ ...beside, ...element });
+	return {
+		...element,
+		...(needsWords ? beside : without(WORDS_OF_THE_REQUEST, beside)),
+		...element,
+	};
 }
 
 function without(names: string[], answer: IDataObject): IDataObject {

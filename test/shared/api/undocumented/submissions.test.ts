@@ -79,7 +79,6 @@ describe('The answer to a submit', () => {
 	it.each([
 		[{ success: false, message: 'Some were refused' }, { url: 'v2', position: 4 }, false],
 		[{ success: true, message: '1 of 2 queued' }, { status: 'error', message: 'private' }, true],
-		[{ error: 'one was refused' }, { url: 'v2' }, false],
 		[{ message: 'Two were refused' }, { status: 'rejected', reason: 'private' }, true],
 	])(
 		'gives an element without an id no word of the request: %j beside %j',
@@ -94,9 +93,15 @@ describe('The answer to a submit', () => {
 	);
 
 	it('gives a refused element without words those of the request', () => {
-		const refused = { url: 'v2', status: 'rejected' };
-		const answer = { message: 'v2 is private', tasks: [{ task_id: '7f3c' }, refused] };
-		expect(submissionsIn(answer, 'link')[1]).toEqual({ ...refused, message: 'v2 is private' });
+		for (const [words, refused] of [
+			[{ message: 'v2 is private' }, { url: 'v2', status: 'rejected' }],
+			[{ error: 'v2 is private' }, { url: 'v2', task_id: null }],
+		]) {
+			const answer = { ...words, success: true, tasks: [{ task_id: '7f3c' }, refused] };
+			const [, other] = submissionsIn(answer, 'link');
+			expect(other).toEqual({ ...refused, ...words });
+			expect(isRefused(other)).toBe(true);
+		}
 	});
 
 	it('may have the tasks of a link one level down, beside the id of their batch', () => {

@@ -26,7 +26,8 @@ type Data = 'state' | 'result' | 'document';
 
 /** The operations that fetch what is missing, in messages. */
 const FETCHES: Record<Data, string> = {
-	state: 'Transcript: Get (a bot with Meeting: Get)',
+	// Also fetches the result: without the state, this is not tried.
+	state: 'Transcript: Wait Until Finished (a bot with Meeting: Wait Until Transcribed)',
 	result: 'Transcript: Get Result',
 	document: 'Transcript: Export',
 };

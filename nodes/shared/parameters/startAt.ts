@@ -79,7 +79,7 @@ export function sendNow(context: LaunchReader): string {
 	const entered: unknown = context.getNodeParameter('startAt', '', { rawExpressions: true });
 	const isForAllItems = context.getItemIndex !== undefined && String(entered).startsWith('=');
 	return isForAllItems
-		? 'An empty field means now, for all items: to send only this bot now, give the node this item alone.'
+		? 'An empty field means now, for all items: to send only this bot now, give the node this item alone, with the field cleared.'
 		: 'Leave the field empty to send the bot now.';
 }
 

@@ -32,26 +32,16 @@ export function submissionsIn(answer: unknown, kind: SubmissionKind): IDataObjec
 	const name = hasNoId ? listNameIn(only) : undefined;
 	if (name !== undefined) {
 		const { [name]: list, ...facts } = only;
-		const elements = objectsIn(list).map((element) => submissionIn(element, kind));
-		const hasTask = elements.some(hasId);
-		return elements.map((element) => {
-			if (hasTask && !hasId(element)) return withFacts(element, facts);
+		return objectsIn(list).map((element) => {
 			// An id or a status beside the list is not that of an element which was refused.
 			const beside = isRefused(element) ? withoutIdOrStatus(facts) : facts;
-			return { ...beside, ...element };
+			return { ...beside, ...submissionIn(element, kind) };
 		});
 	}
 	const first = submissionIn(only, kind);
-	// An id beside the list of a link may be that of a batch, as in an answer without a wrapper.
-	const wrapper = wrapperOf(hasId(only) ? {} : only, (inner) => {
-		if (holdsOwn(inner) || hasDocumentedId(inner)) return undefined;
-		const name = listNameIn(inner);
-		if (name === undefined || !hasId(first)) return name;
-		const tasks = objectsIn(inner[name]);
-		const isBatch =
-			tasks.some(hasDocumentedId) && !tasks.some((task) => carriesId(task, taskIdOf(first)));
-		return kind === 'link' && isBatch ? name : undefined;
-	});
+	const wrapper = hasId(first)
+		? undefined
+		: wrapperOf(first, (inner) => (holdsOwn(inner) ? undefined : listNameIn(inner)));
 	if (wrapper !== undefined) return submissionsIn({ ...wrapper.beside, ...wrapper.inner }, kind);
 	// Only a link, such as that of a playlist, makes several. Beside a file or bot, others are somebody else's.
 	return kind === 'link' ? withThoseBeside(first) : [first];
@@ -78,13 +68,12 @@ function withThoseBeside(first: IDataObject): IDataObject[] {
 	const { webhook_secret: secret, ...others } = facts;
 	const ofRequest = secret === undefined ? {} : { webhook_secret: secret };
 	return tasks.map(({ webhook_secret: ownSecret, ...task }) => {
-		if (!hasId(task)) return withFacts(task, others);
 		const isFirst = taskIdOf(task) === own;
 		const ofTask = isBlank(ownSecret) ? {} : { webhook_secret: ownSecret };
 		return {
 			...(isFirst ? others : withoutIdOrStatus(others)),
 			...task,
-			...((isFirst || isShared) && ofRequest),
+			...((isFirst || isShared) && !isRefused(task) && ofRequest),
 			...ofTask,
 		};
 	});
@@ -127,34 +116,9 @@ function idOfElement(element: unknown): string | undefined {
 	return task && taskIdOf(task);
 }
 
-const OF_A_TASK = [...ID_NAMES, 'bot_id', 'status'];
-
-/** Whether a service did what was asked, for all of the tasks in an answer. */
-const OF_THE_REQUEST = ['success', 'ok', 'code', 'webhook_secret'];
-
-const WORDS_OF_THE_REQUEST = ['error', 'errors', 'detail', 'message', 'msg', 'reason'];
-
 function withoutIdOrStatus(answer: IDataObject): IDataObject {
-	return without(OF_A_TASK, answer);
-}
-
-/**
- * An element without an id, its own fields first, with what stands beside a list in which others have one. The
- * words of the request are about this element only if it was refused and has none.
- */
-function withFacts(element: IDataObject, facts: IDataObject): IDataObject {
-	const beside = without([...OF_A_TASK, ...OF_THE_REQUEST], facts);
-	const isSilent = WORDS_OF_THE_REQUEST.every((name) => isBlank(element[name]));
-	const needsWords = isSilent && isRefused({ ...beside, ...element });
-	return {
-		...element,
-		...(needsWords ? beside : without(WORDS_OF_THE_REQUEST, beside)),
-		...element,
-	};
-}
-
-function without(names: string[], answer: IDataObject): IDataObject {
-	return Object.fromEntries(Object.entries(answer).filter(([name]) => !names.includes(name)));
+	const dropped = [...ID_NAMES, 'bot_id', 'status'];
+	return Object.fromEntries(Object.entries(answer).filter(([name]) => !dropped.includes(name)));
 }
 
 function listNameIn(answer: IDataObject): string | undefined {
@@ -269,7 +233,7 @@ function objectWithId(value: unknown, id: string): IDataObject {
 	return isObject(one) ? one : {};
 }
 
-function carriesId(value: unknown, id: string | undefined): boolean {
+function carriesId(value: unknown, id: string): boolean {
 	return isObject(value) && ['bot_id', ...ID_NAMES].some((name) => idIn(value[name]) === id);
 }
 

@@ -76,57 +76,6 @@ describe('The answer to a submit', () => {
 		expect(submissionsIn(answer, 'link')[1]).toEqual({ batch: 4, error: 'private' });
 	});
 
-	it.each([
-		[{ success: false, message: 'Some were refused' }, { url: 'v2', position: 4 }, false],
-		[{ success: true, message: '1 of 2 queued' }, { status: 'error', message: 'private' }, true],
-		[{ message: 'Two were refused' }, { status: 'rejected', reason: 'private' }, true],
-	])(
-		'gives an element without an id no word of the request: %j beside %j',
-		(beside, element, refused) => {
-			const answer = { ...beside, batch: 4, tasks: [{ task_id: '7f3c' }, element] };
-			const [task, other] = submissionsIn(answer, 'link');
-			expect(task).toMatchObject({ task_id: '7f3c', ...beside });
-			expect(other).toEqual({ batch: 4, ...element });
-			expect(Object.keys(other ?? {}).at(-1)).toBe('batch');
-			expect(isRefused(other)).toBe(refused);
-		},
-	);
-
-	it('gives a refused element without words those of the request', () => {
-		for (const [words, refused] of [
-			[{ message: 'v2 is private' }, { url: 'v2', status: 'rejected' }],
-			[{ error: 'v2 is private' }, { url: 'v2', task_id: null }],
-		]) {
-			const answer = { ...words, success: true, tasks: [{ task_id: '7f3c' }, refused] };
-			const [, other] = submissionsIn(answer, 'link');
-			expect(other).toEqual({ ...refused, ...words });
-			expect(isRefused(other)).toBe(true);
-		}
-	});
-
-	it('may have the tasks of a link one level down, beside the id of their batch', () => {
-		const tasks = [
-			{ task_id: '7f3c', webhook_secret: 'one' },
-			{ task_id: '8a4d', webhook_secret: 'two' },
-		];
-		const answer = { success: true, data: { id: 'batch9', tasks } };
-		expect(submissionsIn(answer, 'link')).toMatchObject(tasks);
-	});
-
-	it.each<[SubmissionKind, object]>([
-		['link', { id: '7f3c', tasks: [{ task_id: 'another' }, { task_id: '7f3c' }] }],
-		['file', { id: '7f3c', tasks: [{ task_id: 'another' }] }],
-		['bot', { id: '7f3c', bots: [{ bot_id: 'another' }] }],
-		['link', { task_id: '7f3c', tasks: [{ task_id: 'another' }] }],
-	])(
-		'has its own id one level down, and the list beside that is not a batch: %s %j',
-		(kind, data) => {
-			const all = submissionsIn({ data }, kind);
-			expect(JSON.stringify(all.at(-1))).toContain('7f3c');
-			expect(all).toHaveLength('id' in data && kind === 'link' ? 2 : 1);
-		},
-	);
-
 	it.each([null, '', '0', 'none'])('may be a list beside a task_id that means none: %j', (none) => {
 		const answer = { task_id: none, tasks: [{ task_id: '7f3c' }, { task_id: '8a4d' }] };
 		expect(submissionsIn(answer, 'link').map(({ task_id: id }) => id)).toEqual(['7f3c', '8a4d']);

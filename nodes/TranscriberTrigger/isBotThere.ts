@@ -116,7 +116,7 @@ async function isBotKept(context: IHookFunctions, store: BotStore): Promise<bool
 	const isForOtherTime = isInOtherZone(bot, context);
 	const fingerprint = fingerprintOf(context);
 	if (mayBeOfOtherN8n(bot, context, bot.releasedAt !== undefined)) {
-		await refuseWhileThere(context, bot);
+		if (!store.hasDelivered(bot)) await refuseWhileThere(context, bot);
 		if (isSentByOtherN8n(bot, context)) return false;
 	}
 	if (isForOtherTime) return false;

@@ -222,6 +222,13 @@ describe('The bot of another n8n, or of this one at another address,', () => {
 		await expect(host.activate()).rejects.toThrow('No second bot was sent.');
 	});
 
+	it('is not in the way if it has reported its end', async () => {
+		answer(SAYS(403, {}), 9);
+		host.restartWith({ ...BY_OTHER_N8N, hasDelivered: true });
+		await host.activate();
+		expect(asked()).toEqual([LAUNCH]);
+	});
+
 	it('is in the way while it may be too new for the service to know it', async () => {
 		answer(UNKNOWN);
 		host.restartWith({ ...BY_OTHER_N8N, sentAt: Date.now() });

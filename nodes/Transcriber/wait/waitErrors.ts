@@ -50,7 +50,7 @@ export function endedBadly(
 }
 
 const SUBMIT_WITH_ANOTHER_KEY =
-	"To submit it again, change 'Idempotency Key': with the same key, the service returns the same task";
+	"To submit it again, submit this item alone with another 'Idempotency Key': with the same key, the service returns the same task";
 
 /** What to do after an end without a transcript. */
 const NEXT = {
@@ -104,10 +104,12 @@ export function notEnded(
 	const { serviceMessage, isWebPage } = failure instanceof ServiceError ? failure.problem : {};
 	const answer = serviceMessage && !isWebPage ? `, “${serviceMessage}”` : '';
 	const lookFailed = failure ? `; the last look: ${failure.message}${answer}` : '';
-	const fetchLater = awaitsBalance(state) ? TOP_UP_AND_FETCH : FETCH_LATER;
+	const withNewKey = `Correct the key, then fetch it with ${WAIT_OPERATIONS}`;
+	const ifAllIsWell = awaitsBalance(state) ? TOP_UP_AND_FETCH : FETCH_LATER;
+	const fetchLater = isKeyRefused ? withNewKey : ifAllIsWell;
 	// Not to try it again with a longer one: the workflow may submit again what it waits for.
 	const longer = `${FETCH_LATER}, and raise 'Timeout' for the next one.`;
-	const next = isKeyRefused ? `Correct the key, then fetch it with ${WAIT_OPERATIONS}.` : longer;
+	const next = isKeyRefused ? `${withNewKey}.` : longer;
 	if (hadNoTurn) {
 		const message = `${subjectOf(ids)}: n8n could not ask whether it has ended ${words} (${status}), because other requests had used up those that the service allows a minute for this API key`;
 		return refuse(context, inOutput(context, message, fetchLater), `It is not lost. ${next}`);

@@ -326,7 +326,8 @@ it('with On Error = Continue, a failed task of an own Idempotency Key says that 
 	for (const { id } of service.running().tasks()) {
 		service.running().finish(id, { status: 'failed', error: 'no audio track' });
 	}
-	const words = /no audio track.*To submit it again, change 'Idempotency Key'/;
+	const words =
+		/no audio track.*To submit it again, submit this item alone with another 'Idempotency Key'/;
 	expect((await run).json).toEqual([{ error: expect.stringMatching(words) }]);
 });
 

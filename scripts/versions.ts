@@ -10,7 +10,7 @@ import path from 'node:path';
 
 import { TESTED_VERSIONS } from '../test/n8n/versions';
 
-const SUITES = ['operations', 'awaitWebhook', 'trigger', 'accountTrigger'];
+const SUITES = ['operations', 'awaitWebhook', 'trigger', 'triggerMeeting', 'accountTrigger'];
 const root = path.dirname(__dirname);
 
 /** The part of jest's report that is read here. */

@@ -121,7 +121,7 @@ export function isToBeCancelled(context: IHookFunctions, bot: Bot): boolean {
 }
 
 /** Whether a bot was cancelled a moment ago. */
-export function isCancelled(context: IHookFunctions, bot: Bot): boolean {
+export function wasCancelled(context: IHookFunctions, bot: Bot): boolean {
 	return botsToCancel.get(botKey(context, bot))?.isDone ?? false;
 }
 

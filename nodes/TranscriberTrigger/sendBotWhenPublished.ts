@@ -27,7 +27,7 @@ import {
 	OTHER_ACCOUNT,
 	callerOf,
 	cancelUnlessKept,
-	isCancelled,
+	wasCancelled,
 	isToBeCancelled,
 	keepMeetingBot,
 	logNotCancelled,
@@ -245,7 +245,7 @@ async function cancelFormerBot(
 	const isReleased = former.releasedAt !== undefined;
 	const isOfAccount = isSentBy(former, account);
 	// The credential of now takes a cancellation over: the one at the switch-off may not have worked.
-	if (isOfAccount ? isCancelled(context, former) : isToBeCancelled(context, former)) return;
+	if (isOfAccount ? wasCancelled(context, former) : isToBeCancelled(context, former)) return;
 	if (!isReleased && isSameLaunch && isOfAccount) return;
 	if (mayBeOfOtherN8n(former, context, isReleased)) {
 		if (!isReleased) warnOfBotLeftAlone(context, former);

@@ -5,16 +5,9 @@ import type {
 } from 'n8n-workflow';
 
 import { isHarmless } from './certainlyNotSubmitted';
+import { rememberWords, sayFirstAnswer } from './firstAnswer';
 import { oncePerPlace } from './oncePerPlace';
-import {
-	forget,
-	recall,
-	remember,
-	rememberWords,
-	sayFirstAnswer,
-	type AcceptedMemory,
-	type SentMemory,
-} from './submissionMemory';
+import { forget, recall, remember, type AcceptedMemory, type SentMemory } from './submissionMemory';
 
 /** A request that must not be repeated, and that no Idempotency-Key protects. */
 interface OneTimeRequest {

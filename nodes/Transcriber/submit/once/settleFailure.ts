@@ -6,6 +6,7 @@ import { asLasting } from '../../../shared/parameters/refuse';
 import { givenKeyOf } from '../../item/givenIdempotencyKey';
 import type { NodeRun } from '../../item/nodeRun';
 import { isHarmless, isRefusedAtOnce } from './certainlyNotSubmitted';
+import { rememberWords } from './firstAnswer';
 import { forgetRefusedAddress } from './formerAddress';
 import { mayBeOfCrashed } from './idempotencyKey';
 import {
@@ -14,7 +15,7 @@ import {
 	sayItMayBeAccepted,
 	sayKeyMayHaveBeenSent,
 } from './mayBeAccepted';
-import { forget, recall, rememberWords } from './submissionMemory';
+import { forget, recall } from './submissionMemory';
 
 /** What was sent of the item, without an answer that accepts it. */
 interface FailedSubmit {

@@ -1,8 +1,7 @@
-import type { IDataObject, IExecutePaginationFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IDataObject, IExecutePaginationFunctions } from 'n8n-workflow';
 
 import { isTool, nodeContextOf } from '../../../shared/n8nInternals/runIdentity';
 import { runExecutionDataOf } from '../../../shared/n8nInternals/suspendExecution';
-import { ServiceError, said } from '../../../shared/api/serviceError';
 import {
 	NAMELESS,
 	REFUSED,
@@ -12,7 +11,6 @@ import {
 } from '../../../shared/api/submission';
 import { idIn } from '../../../shared/api/undocumented/idNames';
 import { isRefused } from '../../../shared/api/undocumented/submissions';
-import { inOutput } from '../../item/itemFailure';
 import { isBeingSent } from './oncePerPlace';
 import { placeOf, runOf } from './placeInRun';
 import { recallRetried, rememberRetried } from './submittedByOtherRetry';
@@ -224,27 +222,6 @@ export function remember(context: IExecutePaginationFunctions, memory: Submissio
 	const place = placeOf(context);
 	memories(context)[place] = memory;
 	rememberRetried(context, place, memory);
-}
-
-/** Notes what the service said of a request that stays remembered as sent, because it may be carried out. */
-export function rememberWords(context: IExecutePaginationFunctions, failure: unknown): void {
-	const memory = recall(context);
-	if (memory?.state !== 'sent' || !(failure instanceof ServiceError)) return;
-	const words = said(failure.problem);
-	if (words) remember(context, { ...memory, said: words });
-}
-
-/** Makes the failure of a request that is not sent again repeat what the service said to the first one. */
-export function sayFirstAnswer(
-	context: IExecutePaginationFunctions,
-	failure: NodeOperationError,
-): NodeOperationError {
-	const memory = recall(context);
-	if (memory?.state !== 'sent' || memory.said === undefined) return failure;
-	const words = `To the first request: ${memory.said}`;
-	failure.message = inOutput(context, failure.message, words);
-	failure.description = [failure.description, words].filter(Boolean).join(' ');
-	return failure;
 }
 
 /** Removes what is remembered of an item that the service has certainly not accepted. */

@@ -20,7 +20,6 @@ import {
 	SUBMISSION_SECRET,
 	recall,
 	remember,
-	sayFirstAnswer,
 	type AcceptedMemory,
 	type AcceptedSubmission,
 	type SentMemory,
@@ -28,6 +27,7 @@ import {
 } from './submissionMemory';
 import { fingerprintOf, isOfFile, mayBeOfCrashed, setKey } from './idempotencyKey';
 import { oncePerPlace } from './oncePerPlace';
+import { sayFirstAnswer } from './firstAnswer';
 import { checkIsAccepted, mayHaveBeenAccepted } from './mayBeAccepted';
 import { settleFailure } from './settleFailure';
 

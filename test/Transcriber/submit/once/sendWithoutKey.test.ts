@@ -1,4 +1,5 @@
 /** A request that must not be repeated, and that no Idempotency-Key protects. */
+// Also covers firstAnswer.ts.
 import { NodeOperationError } from 'n8n-workflow';
 
 import { Abandoned } from '../../../../nodes/Transcriber/item/nodeRun';
